@@ -199,9 +199,9 @@ _ATTENTION = [
         TRANSFORMER.at("sec. 3.2.1"),
     ),
     Fact("hist.bahdanau", 2014, "year", "Additive attention in translation; ICLR 2015", BAHDANAU.at("app. A.1.2")),
-    Fact("hist.memory_networks", 2015, "year", "Attention over a memory of sentences", MEMORY_NETWORKS.at("sec. 2.1")),
-    Fact("hist.decomposable", 2016, "year", "Attention and feed-forward networks alone", DECOMPOSABLE.at("sec. 3")),
-    Fact("hist.convs2s", 2017, "year", "Attention between convolutional networks; arXiv, May", CONVS2S.at("sec. 3.3")),
+    Fact("hist.memory_networks", 2015, "year", "Attention over a memory of sentences", MEMORY_NETWORKS.at("abstract")),
+    Fact("hist.decomposable", 2016, "year", "Attention and feed-forward networks alone", DECOMPOSABLE.at("abstract")),
+    Fact("hist.convs2s", 2017, "year", "Attention between convolutional networks; arXiv, May", CONVS2S.at("abstract")),
     Fact("pictured.score_1", 112, "", "The first score of the picture of self-attention", ILLUSTRATED.at("step four")),
     Fact("pictured.score_2", 96, "", "The second score of that picture", ILLUSTRATED.at("step four")),
 ]
