@@ -122,6 +122,7 @@ class Page:
             pieces += [self._filled(html[end : part.start()]), self._restored(part[0])]
             end = part.end()
         html = "".join([*pieces, self._filled(html[end:])])
+        html = re.sub(r"<th([^>]*)>\s*</th>", r"<td\1></td>", html)  # an empty corner is no header
         html = _BESIDE_FORMULA.sub(r'<span class="together">\g<0></span>', html)
         self._report_leftovers(html)
         return html

@@ -236,6 +236,7 @@ def stdlib_zip(original: bytes) -> bytes:
 def numpy_modules(wheel: bytes) -> dict[str, bytes]:
     """NumPy without what labs do not use, compiled, under its place in Pyodide's file system."""
     chosen = {p: d for p, d in zip_members(wheel).items() if not matches(p, CONFIG["numpy"]["leave_out"])}
+    chosen |= dict.fromkeys(CONFIG["numpy"]["emptied"], b"")
     return below(SITE_PACKAGES, compiled(chosen, SITE_PACKAGES))
 
 
@@ -333,7 +334,8 @@ def licences(wheel: bytes) -> bytes:
     head = (
         f"Python for the reader's browser: Pyodide {version} (with CPython {PYTHON} and the libraries it is built\n"
         f"from) and {NUMPY_WHEEL},\n"
-        "packed anew: modules compiled, unused ones left out, otherwise unchanged.\n"
+        "packed anew: modules compiled, unused ones left out, two of NumPy that only add docstrings emptied, otherwise\n"
+        "unchanged.\n"
         f"Pyodide's source: https://github.com/pyodide/pyodide/tree/{version}"
     )
     sections = [

@@ -94,6 +94,11 @@ $$
     assert html.count("<td>") == 2
 
 
+def test_an_empty_corner_of_a_table_is_no_header():
+    html, _, _ = converted("| | 二 |\n|---|---|\n| 一 | 2 |")
+    assert "<th></th>" not in html and html.count("<th>") == 1 and html.count("<td>") == 3
+
+
 def test_punctuation_stays_with_the_formula_beside_it():
     html, _, _ = converted("设 $W_Q$、$W_K$ 和（$x$），见下。")
     assert [re.sub("<math.*?</math>", "M", m) for m in re.findall('<span class="together">(.*?)</span>', html)] == ["M、", "（M），"]

@@ -164,6 +164,7 @@ def test_the_download_can_be_cancelled_and_begun_again(page, open_page):
     lab.hover()
     lab.locator("[data-act=cancel]").click()
     page.wait_for_function("document.documentElement.dataset.python === 'idle'")
+    page.wait_for_timeout(300)  # what was queued already may still reach the server
     asked = runtime_requests(site)
     page.locator(WAVE).hover()
     lab.hover()
