@@ -7,6 +7,7 @@ anchors that count headings, leftovers of the generator. Every finding names the
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -110,14 +111,19 @@ class _Scan(HTMLParser):
         self.problems.append((self.getpos()[0], signs, message))
 
 
+@functools.lru_cache(maxsize=256)  # under serve most pages are as they were
+def _scan(html: str) -> _Scan:
+    scan = _Scan()
+    scan.feed(html)
+    return scan
+
+
 def site(folder: Path, config: Any, sources: Mapping[str, Source] | None = None) -> Iterator[tuple[str, int, str]]:
     """(file, line, message) for every built page. `sources`: page in the site folder → its Markdown; a finding that
     has no line there is named by the page in the site folder."""
     scans: dict[str, _Scan] = {}
     for path in sorted(folder.rglob("*.html")):
-        scan = _Scan()
-        scan.feed(path.read_text(encoding="utf-8"))
-        scans[path.relative_to(folder).as_posix()] = scan
+        scans[path.relative_to(folder).as_posix()] = _scan(path.read_text(encoding="utf-8"))
     base = urlsplit(getattr(config, "site_url", None) or "").path or "/"
     for page, scan in scans.items():
         source = (sources or {}).get(page)

@@ -7,6 +7,7 @@ ordinals and steps (第 3 步), link targets, code, formulas (sitegen/maths.py h
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -92,13 +93,14 @@ class _Texts(HTMLParser):
         self.buffer = ""
 
 
-def texts(html: str) -> list[Text]:
+@functools.lru_cache(maxsize=256)  # asked three times a page, and again for every page that a rebuild leaves as it was
+def texts(html: str) -> tuple[Text, ...]:
     """Blocks of visible text in order; the text of outside links and <cite> stands between \\x02 and \\x03."""
     parser = _Texts()
     parser.feed(html)
     parser.close()
     parser._flush()
-    return parser.found
+    return tuple(parser.found)
 
 
 def _allowed(names: Iterable[str]) -> re.Pattern[str]:

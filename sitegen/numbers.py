@@ -16,6 +16,7 @@ pieces, [CSS class, text], so that the page builds it from text and a literal ([
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import json
@@ -56,7 +57,7 @@ def pieces(code: str, literals: Sequence[tuple[int, int]] = ()) -> list[list[Any
     found: list[list[Any]] = []
     inside = {start: (end, i) for i, (start, end) in enumerate(literals)}
     skip = 0
-    for start, kind, text in PythonLexer(stripnl=False, ensurenl=False).get_tokens_unprocessed(code):
+    for start, kind, text in _python(code):
         if start < skip:
             continue
         if start in inside:
@@ -73,6 +74,11 @@ def pieces(code: str, literals: Sequence[tuple[int, int]] = ()) -> list[list[Any
         else:
             found.append([name, text])
     return found
+
+
+@functools.lru_cache(maxsize=2048)
+def _python(code: str) -> list[tuple[int, Any, str]]:
+    return list(PythonLexer(stripnl=False, ensurenl=False).get_tokens_unprocessed(code))
 
 
 def _places(text: str) -> list[tuple[int, int]]:

@@ -19,7 +19,7 @@ from sitegen.components import Html
 from sitegen.maths import Formula, FormulaError
 from sitegen.page import elements
 from sitegen.page.display import Shown, ShownList, ShownTable
-from sitegen.page.evaluate import ExpressionError, entry_expression, evaluate, free_names, parse
+from sitegen.page.evaluate import ExpressionError, entry_expression, evaluate, names_in
 from sitegen.page.lesson import Lesson
 from sitegen.page.provenance import Provenance
 from sitegen.problems import Problem
@@ -233,7 +233,7 @@ class Page:
         try:
             value = evaluate(text, {**self.names, **self.functions}, self.lesson_file or "this page, which has no lesson")
             if isinstance(value, (Shown, ShownList, ShownTable)):
-                if not free_names(parse(text)) & set(self.names):
+                if names_in(text).isdisjoint(self.names):
                     raise ExpressionError("a number typed into the page has no origin; name it in the lesson")
                 self._tree(fragment, value)
             elif not isinstance(value, (str, Html)):

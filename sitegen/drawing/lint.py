@@ -23,8 +23,14 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def faults(canvas: Canvas) -> list[str]:
-    """Everything wrong with the picture, each with the text it concerns."""
-    return [*_outside(canvas), *_over(canvas), *_faint(canvas), *_small(canvas), *_large(canvas)]
+    """Everything wrong with the picture, each with the text it concerns; an unchanged picture is looked at once."""
+    key = (canvas.width, canvas.height, canvas.body())
+    if key not in _seen:
+        _seen[key] = [*_outside(canvas), *_over(canvas), *_faint(canvas), *_small(canvas), *_large(canvas)]
+    return _seen[key]
+
+
+_seen: dict[tuple[float, float, str], list[str]] = {}
 
 
 def text_box(node: Node) -> Spot:
@@ -69,20 +75,33 @@ def _large(canvas: Canvas) -> Iterator[str]:
 
 
 def _faint(canvas: Canvas) -> Iterator[str]:
+    grounds = _grounds(canvas)
     for scheme in palette.SCHEMES:
         for index, node, box in _texts(canvas):
-            ratio = min(text_contrast(canvas, index, point, scheme) for point in (box.left, box.centre, box.right))
+            points = (box.left, box.centre, box.right)
+            ratio = min(text_contrast(canvas, index, point, scheme, grounds) for point in points)
             if ratio < LEAST_CONTRAST:
                 yield f"{node.text!r} ({node.key}) has contrast {ratio:.2f} in the {scheme} scheme, below {LEAST_CONTRAST}"
 
 
-def text_contrast(canvas: Canvas, index: int, point: tuple[float, float], scheme: str) -> float:
-    """Between the text node at `index` and what lies under it at `point`."""
+def _grounds(canvas: Canvas) -> list[tuple[int, Node, str]]:
+    """The filled shapes, which may lie under a text: (place in painting order, shape, colour name)."""
+    shapes = [(i, node, node.tone("f")) for i, node in enumerate(canvas.nodes) if node.tag != "text"]
+    return [(i, node, tone) for i, node, tone in shapes if tone]
+
+
+def text_contrast(
+    canvas: Canvas,
+    index: int,
+    point: tuple[float, float],
+    scheme: str,
+    grounds: list[tuple[int, Node, str]] | None = None,
+) -> float:
+    """Between the text node at `index` and what lies under it at `point`. `grounds` saves finding the shapes again."""
     known = palette.colours(scheme)
     ground = known["paper"]
-    for node in canvas.nodes[:index]:
-        tone = node.tone("f")
-        if tone and node.tag != "text" and _covers(node, point):
+    for place, node, tone in _grounds(canvas) if grounds is None else grounds:
+        if place < index and _covers(node, point):
             ground = palette.blend(known[tone], ground, node.number("fill-opacity", 1.0))
     return palette.contrast(known[canvas.nodes[index].tone("f") or "ink"], ground)
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ast
 import difflib
+import functools
 from collections.abc import Mapping
+from types import CodeType
 from typing import Any
 
 BUILTINS: dict[str, Any] = {f.__name__: f for f in (len, range, min, max, sum, abs, sorted, zip, enumerate, list)}
@@ -26,8 +28,9 @@ class ExpressionError(Exception):
     """An expression that cannot be evaluated; the message is for the author of the page."""
 
 
+@functools.lru_cache(maxsize=8192)
 def parse(text: str) -> ast.Expression:
-    """The syntax tree of an expression, or an ExpressionError that says what is not allowed."""
+    """The syntax tree of an expression, or an ExpressionError that says what is not allowed. Not to be changed."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
@@ -48,11 +51,21 @@ def free_names(node: ast.AST) -> set[str]:
     return names - bound
 
 
+@functools.lru_cache(maxsize=8192)
+def names_in(text: str) -> frozenset[str]:
+    """The names an expression takes from outside."""
+    return frozenset(free_names(parse(text)))
+
+
+@functools.lru_cache(maxsize=8192)
+def _code(text: str) -> CodeType:
+    return compile(parse(text), "<expression>", "eval")
+
+
 def evaluate(text: str, names: Mapping[str, Any], where: str = "the lesson") -> Any:
     """The value of the expression. `where` names the lesson in messages about unknown names."""
-    tree = parse(text)
     known = {**BUILTINS, **names}
-    for name in sorted(free_names(tree)):
+    for name in sorted(names_in(text)):
         if name not in known:
             close = difflib.get_close_matches(name, list(known), n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"define it in {where}"
@@ -60,7 +73,7 @@ def evaluate(text: str, names: Mapping[str, Any], where: str = "the lesson") -> 
     # NumPy's C code imports some of itself on first use, through the builtins of whoever calls it.
     builtins = {"__import__": __import__}
     try:
-        return eval(compile(tree, "<expression>", "eval"), {"__builtins__": builtins, **known})
+        return eval(_code(text), {"__builtins__": builtins, **known})
     except Exception as error:
         raise ExpressionError(f"{type(error).__name__}: {error}") from error
 

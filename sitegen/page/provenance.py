@@ -12,7 +12,7 @@ import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from sitegen.page.evaluate import free_names, parse
+from sitegen.page.evaluate import free_names, names_in
 
 # Methods that change what they are called on: `total = xs.append(3)` would change xs behind its name.
 _MUTATORS = frozenset(
@@ -48,7 +48,10 @@ class Provenance:
 
     def closure(self, expression: str) -> tuple[Statement, ...]:
         """Every statement that the expression's value can depend on, in the order of the lesson."""
-        return self.below(free_names(parse(expression)))
+        names = names_in(expression)
+        if names not in self._closures:
+            self._closures[names] = self.below(names)
+        return self._closures[names]
 
     def below(self, names: Iterable[str]) -> tuple[Statement, ...]:
         """The same for names of the lesson, private ones too."""
@@ -61,7 +64,11 @@ class Provenance:
         return tuple(s for s in self.statements if id(s) in found)
 
     def reaches_experiment(self, expression: str) -> bool:
-        return not free_names(parse(expression)).isdisjoint(self._experimental)
+        return not names_in(expression).isdisjoint(self._experimental)
+
+    @functools.cached_property
+    def _closures(self) -> dict[frozenset[str], tuple[Statement, ...]]:
+        return {}
 
     @functools.cached_property
     def _experimental(self) -> frozenset[str]:
