@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from sitegen.experiments import Renewal, computing
+from sitegen.page.lesson import LessonError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,7 +20,11 @@ def main(arguments: list[str] | None = None) -> int:
     python = commands.add_parser("runtime", help="fetch the browser's Python into the cache")
     python.add_argument("--from", dest="origin", type=Path, help="a folder or tarball that holds the files")
     given = parser.parse_args(arguments)
-    return run_experiments(given) if given.command == "experiments" else fetch_runtime(given)
+    try:
+        return run_experiments(given) if given.command == "experiments" else fetch_runtime(given)
+    except (LessonError, FileNotFoundError) as error:
+        print(error, file=sys.stderr)
+        return 1
 
 
 def run_experiments(given: argparse.Namespace) -> int:
@@ -29,7 +34,8 @@ def run_experiments(given: argparse.Namespace) -> int:
     renewal = Renewal(everything=given.all)
     with computing(renewal):
         for name in given.lessons or content.names():
-            content.lesson(name)
+            for experiment in content.lesson(name).experiments.values():
+                experiment()  # also one that no line of the lesson calls
     renewal.write(final=True)
     done = sum(len(entries) for entries in renewal.entries.values())
     print(f"{done} experiment(s) up to date")

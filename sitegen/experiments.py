@@ -30,7 +30,10 @@ def key(experiment: Experiment) -> str:
 
 
 def stored(file: Path) -> dict[str, Any]:
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    try:
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    except json.JSONDecodeError:  # a merge conflict, say: as good as no result
+        return {}
 
 
 def staleness(experiment: Experiment) -> str:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import cast
 
 from sitegen.page.evaluate import free_names
-from sitegen.page.provenance import function_reads
 
 
 def fingerprint(module: str, name: str, packages: frozenset[str]) -> str:
@@ -30,20 +29,16 @@ def fingerprint(module: str, name: str, packages: frozenset[str]) -> str:
 def _follow(module: str, name: str, packages: frozenset[str], parts: dict[tuple[str, str], str], top: bool = False) -> None:
     if (module, name) in parts:
         return
-    node = _definitions(module).get(name)
-    if node is None:
-        return
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        for source, wanted in _import_targets(node, name, module):
-            if source.split(".")[0] in packages:
-                if wanted is None:
-                    for every in _definitions(source):
+    nodes = _definitions(module).get(name, ())
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for source, wanted in _import_targets(node, name, module):
+                if source.split(".")[0] in packages:
+                    for every in _definitions(source) if wanted is None else (wanted,):
                         _follow(source, every, packages, parts)
-                else:
-                    _follow(source, wanted, packages, parts)
-        return
     file = _spec_file(module)
-    assert file is not None  # its definitions have just been read
+    if file is None or all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in nodes):
+        return
     code, reads = _part(file, file.stat().st_mtime_ns, name, top)
     parts[module, name] = code
     for read in reads:
@@ -52,13 +47,17 @@ def _follow(module: str, name: str, packages: frozenset[str], parts: dict[tuple[
 
 @functools.lru_cache(maxsize=4096)
 def _part(file: Path, changed: int, name: str, top: bool) -> tuple[str, tuple[str, ...]]:
-    """(what a definition says, the names it reads); kept for as long as the file is the same."""
-    node = _parsed(file, changed)[name]
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and top:
-        node = copy.copy(node)
-        node.decorator_list = []  # @experiment(…): its settings are part of the key already
-    reads = function_reads(node) if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else free_names(node)
-    return ast.dump(_without_docstrings(node)), tuple(sorted(reads))
+    """(what the statements that define a name say, the names they read); kept while the file is the same."""
+    said, reads = [], set()
+    for node in _parsed(file, changed)[name]:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and top:
+            node = copy.copy(node)
+            node.decorator_list = []  # @experiment(…): its settings are part of the key already
+        said.append(ast.dump(_without_docstrings(node)))
+        reads |= free_names(node)
+    return "\n".join(said), tuple(sorted(reads))
 
 
 def _import_targets(node: ast.Import | ast.ImportFrom, name: str, module: str) -> list[tuple[str, str | None]]:
@@ -67,7 +66,10 @@ def _import_targets(node: ast.Import | ast.ImportFrom, name: str, module: str) -
         return [(a.name, None) for a in node.names if (a.asname or a.name.split(".")[0]) == name]
     base = node.module or ""
     if node.level:
-        base = ".".join([*module.split(".")[: -node.level], *([base] if base else [])])
+        file = _spec_file(module)
+        up = node.level - (file is not None and file.name == "__init__.py")  # a package stands in itself
+        parts = module.split(".")
+        base = ".".join([*parts[: len(parts) - up], *([base] if base else [])])
     targets: list[tuple[str, str | None]] = []
     for alias in node.names:
         if (alias.asname or alias.name) == name:
@@ -77,7 +79,7 @@ def _import_targets(node: ast.Import | ast.ImportFrom, name: str, module: str) -
     return targets
 
 
-def _definitions(module: str) -> dict[str, ast.stmt]:
+def _definitions(module: str) -> dict[str, list[ast.stmt]]:
     file = _spec_file(module)
     if file is None:
         return {}
@@ -85,19 +87,20 @@ def _definitions(module: str) -> dict[str, ast.stmt]:
 
 
 @functools.lru_cache(maxsize=256)
-def _parsed(file: Path, _changed: int) -> dict[str, ast.stmt]:
-    found: dict[str, ast.stmt] = {}
+def _parsed(file: Path, _changed: int) -> dict[str, list[ast.stmt]]:
+    """Every statement that binds a name or changes what it holds, as `table["q"] = 2` does."""
+    found: dict[str, list[ast.stmt]] = {}
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            found[node.name] = node
+            found.setdefault(node.name, []).append(node)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
-                found[alias.asname or alias.name.split(".")[0]] = node
+                found.setdefault(alias.asname or alias.name.split(".")[0], []).append(node)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 for name in ast.walk(target):
-                    if isinstance(name, ast.Name):
-                        found[name.id] = node
+                    if isinstance(name, ast.Name) and node not in found.setdefault(name.id, []):
+                        found[name.id].append(node)
     return found
 
 

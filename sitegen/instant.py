@@ -70,7 +70,8 @@ def instant(lab: Lab) -> Instant:
     while True:
         states = list(along_axes(axes, start))
         if len(states) <= MOST_STATES:
-            trees = [known.setdefault(state, tree_of(lab, state)) for state in states]
+            known |= {state: tree_of(lab, state) for state in states if state not in known}
+            trees = [known[state] for state in states]
             data = packed(trees, (len(states),), axes, places, whole=False)
             if len(data) <= MOST_BYTES or len(states) == 1:
                 return Instant(data, len(states), False)

@@ -192,19 +192,22 @@ class Panels:
     def _function(self, statement: Statement) -> list[int]:
         """The content function that an import brings, if it is one."""
         value = getattr(self.lesson.module, statement.names[0], None)
-        ours = getattr(value, "__module__", "").split(".")[0] in self.packages
+        ours = (getattr(value, "__module__", None) or "").split(".")[0] in self.packages
         if not ours or not (inspect.isfunction(value) or inspect.isclass(value)):
             return []
         function = inspect.unwrap(value)
         name = f"{function.__module__}.{function.__name__}"
-        return [self.functions.add(name, lambda: self._source(name))]
+        source = self._source(name)  # None for what has no `def` of its own, such as a named lambda
+        return [] if source is None else [self.functions.add(name, source)]
 
-    def _source(self, name: str) -> dict[str, Any]:
+    @functools.cache  # noqa: B019 - lives as long as the page's panels
+    def _source(self, name: str) -> dict[str, Any] | None:
         module, _, short = name.rpartition(".")
         path = Path(importlib.import_module(module).__file__ or "")
         text = path.read_text(encoding="utf-8")
-        node = next(n for n in ast.parse(text).body if getattr(n, "name", "") == short)
-        assert isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        node = next((n for n in ast.parse(text).body if getattr(n, "name", "") == short), None)
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            return None
         first = min([node.lineno, *[d.lineno for d in node.decorator_list]])
         file = self._file(path)
         return {

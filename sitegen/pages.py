@@ -236,7 +236,10 @@ class Page:
                 if names_in(text).isdisjoint(self.names):
                     raise ExpressionError("a number typed into the page has no origin; name it in the lesson")
                 self._tree(fragment, value)
-            elif not isinstance(value, (str, Html)):
+            elif isinstance(value, str):
+                if re.search(r"\d", value) and names_in(text).isdisjoint(self.names):
+                    raise ExpressionError("a number typed into the page has no origin; name it in the lesson")
+            elif not isinstance(value, Html):
                 raise ExpressionError(_bare(text, value))
             return value
         except ExpressionError as error:

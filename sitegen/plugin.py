@@ -23,6 +23,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page as MkDocsPage
+from mkdocs.utils.meta import get_data
 
 from sitegen import browser, checks, lint, numbers, quiz
 from sitegen.components import Components, render
@@ -118,7 +119,7 @@ class SitegenPlugin(BasePlugin[Settings]):
     def on_page_markdown(self, markdown: str, *, page: MkDocsPage, config: MkDocsConfig, files: Files) -> str:
         source = Path(page.file.abs_src_path or "")
         text = source.read_text(encoding="utf-8-sig") if source.is_file() else markdown
-        first_line = text.count("\n", 0, max(text.find(markdown), 0)) + 1
+        first_line = text.count("\n", 0, max(text.rfind(markdown), 0)) + 1
         built = Page(markdown, self.content.relative(source), first_line)
         built.constants = self.notation.constants
         built.constants_from = f"{Path(config.docs_dir).name}/{self.config.notation} {{#constants}}"
@@ -152,6 +153,9 @@ class SitegenPlugin(BasePlugin[Settings]):
     def on_page_content(self, html: str, *, page: MkDocsPage, config: MkDocsConfig, files: Files) -> str:
         built = self.pages[page.file.src_uri]
         self._lint(built, html)
+        for key in ("title", "description"):
+            if "{{" in str(page.meta.get(key, "")):
+                built.report(1, f"the {key} is plain text; an expression is not computed there")
         for key in ("title", "description") if built.lesson_file else ():
             for number, around in lint.digits(escape(str(page.meta.get(key, ""))), self.notation.names):
                 built.report(1, f"the number {number} typed in the {key}, «{around}»; write it in words")
@@ -270,8 +274,12 @@ class SitegenPlugin(BasePlugin[Settings]):
         return output.replace("<html ", '<html data-python="idle" ', 1)
 
     def _lesson_of(self, page: MkDocsPage, built: Page) -> Lesson | None:
-        name = page.meta.get("lesson")
-        if name is None:
+        if "lesson" not in page.meta:
+            return None
+        name = page.meta["lesson"]
+        if not str(name or "").isidentifier():
+            built.report(1, f"lesson: {name or ''} names no lesson; write the stem of a file in {self.config.lessons}")
+            built.lesson_broken = True
             return None
         try:
             lesson = self.content.lesson(str(name))
@@ -288,7 +296,7 @@ class SitegenPlugin(BasePlugin[Settings]):
     # ---- the browser's files
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
-        lessons = {name for name in self._lessons_named(files)}
+        lessons = self._lessons_named(files)
         project = browser.project_files(self.content, self.root, self.words) if lessons else {}
         self.published = browser.publish(project, self.words, self.config.runtime and bool(lessons))
         self.problems += self.published.problems
@@ -309,12 +317,8 @@ class SitegenPlugin(BasePlugin[Settings]):
         return files
 
     def _lessons_named(self, files: Files) -> set[str]:
-        named = set()
-        for file in files.documentation_pages():
-            head = re.match(r"\ufeff?---\n(.*?)\n---", file.content_string, re.S)
-            found = re.search(r"^lesson:\s*(\S+)", head[1], re.M) if head else None
-            named |= {found[1]} if found else set()
-        return named
+        heads = [get_data(_text_of(file))[1] for file in files.documentation_pages()]
+        return {str(head["lesson"]) for head in heads if head.get("lesson")}
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         found = checks.site(Path(config.site_dir), config, self.sources)
@@ -329,6 +333,14 @@ class SitegenPlugin(BasePlugin[Settings]):
                 log.error(str(problem))
             return
         raise PluginError(str(BuildFailed(problems)))
+
+
+def _text_of(file: File) -> str:
+    """A page's source; one that is not UTF-8 is said by name."""
+    try:
+        return file.content_string
+    except UnicodeDecodeError:
+        raise PluginError(f"{file.src_uri}:1: not UTF-8; save the file as UTF-8") from None
 
 
 def _slug(text: str, separator: str) -> str:
@@ -348,7 +360,9 @@ def content_of(config_file: Path) -> Content:
     from mkdocs.config import load_config
 
     config = load_config(str(config_file))
-    plugin = next(p for p in config.plugins.values() if isinstance(p, SitegenPlugin))
+    plugin = next((p for p in config.plugins.values() if isinstance(p, SitegenPlugin)), None)
+    if plugin is None:
+        raise LessonError(config_file.name, [(1, "no plugin sitegen in this site; add it under plugins:")])
     root = Path(config.config_file_path or config_file).resolve().parent
     content = Content(root, plugin.config.lessons, (plugin.config.figures or "",))
     content.refresh()

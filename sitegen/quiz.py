@@ -179,7 +179,11 @@ def faults(blocks: Iterable[Block]) -> Iterator[tuple[int, str]]:
 
 def _faults_of(group: Sequence[Option], block: Block) -> Iterator[tuple[int, str]]:
     marks = [option.mark for option in group]
+    if block.tolerance and not re.fullmatch(r"\d+(\.\d+)?%?", block.tolerance):
+        yield block.line, f"tolerance={block.tolerance} is no number; write tolerance=0.02 or tolerance=1%"
     for option in group:
+        if option.mark in ("=", "~") and "{{" not in option.text:
+            yield option.line, "a typed number is an expression, as in {{ num(x, 2) }}"
         if not any(line.strip() for line in option.why):
             yield option.line, "say why: every option has its own explanation, on a line that starts with `:`"
     if "=" in marks or "~" in marks:

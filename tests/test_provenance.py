@@ -51,6 +51,22 @@ def test_comprehension_variables_and_display_functions_are_not_looked_up():
     assert [s.names[0] for s in Provenance.of(LESSON).closure("seq([o for o in other])")] == ["other"]
 
 
+@pytest.mark.parametrize(
+    ("line", "reads"),
+    [
+        ("t = sum([x for x in xs]) + x", {"sum", "xs", "x"}),
+        ("t = [a for a in [b for b in bs] if a > b]", {"bs", "b"}),
+        ("def t(v):\n    g = lambda q: q + 1\n    return g(v) * q", {"q"}),
+        ("def t(v, w=z):\n    def inner(u):\n        return u + v + outer\n    return inner(w)", {"z", "outer"}),
+        ("def t(v):\n    for i in v:\n        total = i\n    return total", set()),
+    ],
+)
+def test_a_name_is_followed_scope_by_scope(line, reads):
+    """A variable of a comprehension or of an inner function does not hide the name of the lesson outside of it."""
+    (statement,) = Provenance.of(line).statements
+    assert statement.reads == reads
+
+
 def test_numbers_that_reach_an_experiment_are_known():
     provenance = Provenance.of(LESSON)
     assert provenance.reaches_experiment("num(final)") and not provenance.reaches_experiment("num(largest)")

@@ -203,9 +203,20 @@ def test_warm_up_questions_come_with_their_numbers_and_their_lesson(tmp_path):
 
 
 def test_titles_flags_and_tolerance_are_read():
-    block = read("::: quiz 第三题，用实验台 {#c .lab .compute tolerance=1%}\n问？\n\n(=) 3\n:   一")
+    block = read("::: quiz 第三题，用实验台 {#c .lab .compute tolerance=1%}\n问？\n\n(=) {{ num(x) }}\n:   一")
     assert (block.title, block.id, block.tolerance) == ("第三题，用实验台", "c", "1%")
     assert block.flags == {"lab", "compute"} and block.computes and list(faults([block])) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "advice"),
+    [
+        ("::: quiz {#a}\n问？\n\n(=) 很多\n:   一", "a typed number is an expression"),
+        ("::: quiz {#a tolerance=abc}\n问？\n\n(=) {{ num(x) }}\n:   一", "tolerance=abc is no number"),
+    ],
+)
+def test_a_question_nobody_can_answer_is_refused(source, advice):
+    assert any(advice in message for _, message in faults([read(source)]))
 
 
 def test_links_of_a_question_asked_again_lead_to_where_they_led():

@@ -44,6 +44,10 @@ def fails(folder: Path, page: str, lesson: str = LESSON, name: str = "one", **op
         (PAGE + "{{ lab('nosuch') }}", LESSON, "docs/index.md:7:", "no lab 'nosuch' in the lesson"),
         ("---\nlesson: two\n---\n\n{{ num(mean, 2) }}", LESSON, "tiny_lessons", "write tiny_lessons/two.py"),
         ("# 页\n\n{{ num(mean, 2) }}", LESSON, "docs/index.md:3:", "which has no lesson"),
+        ("---\nlesson:\n---\n\n数字。", LESSON, "docs/index.md:1:", "names no lesson"),
+        ("---\nlesson: ../one\n---\n\n数字。", LESSON, "docs/index.md:1:", "names no lesson"),
+        ("---\nlesson: one\ntitle: 平均 {{ num(mean) }}\n---\n\n文。", LESSON, "docs/index.md:1:", "the title is plain text"),
+        (PAGE + '值是 {{ "3.14" }}', LESSON, "docs/index.md:7:", "has no origin"),
     ],
 )
 def test_a_fault_of_the_author_is_named_with_its_place_and_the_remedy(tmp_path, page, lesson, place, advice):
@@ -126,6 +130,34 @@ def test_results_are_computed_committed_and_refused_when_stale(tmp_path):
     assert ">12</data>" in (tmp_path / "site" / "index.html").read_text()
 
 
+def test_a_lesson_that_is_not_utf_8_is_said_by_name(tmp_path):
+    """Saved on a Chinese Windows; a byte order mark, as Notepad writes it, is no fault."""
+    config = tiny(tmp_path, {"index.md": PAGE + "{{ num(mean, 2) }}"})
+    lesson = tmp_path / "tiny_lessons" / "one.py"
+    lesson.write_bytes((LESSON + "# 平均\n").encode("gbk"))
+    with pytest.raises(PluginError, match=r"tiny_lessons/one\.py:1: not UTF-8"):
+        build(config, tmp_path / "site")
+    lesson.write_bytes((LESSON + "# 平均\n").encode("utf-8-sig"))
+    build(config, tmp_path / "site")
+
+
+def test_the_command_says_what_is_wrong_without_a_traceback(tmp_path):
+    lessons_in_a_package(tmp_path, EXPERIMENT + "y = 1 / 0\n")
+    for arguments in (["experiments"], ["experiments", "nosuch"], ["runtime", "--from", str(tmp_path / "nosuch")]):
+        command = [sys.executable, "-m", "sitegen", "--config", str(tmp_path / "mkdocs.yml"), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, encoding="utf-8")
+        assert done.returncode == 1 and done.stderr.strip() and "Traceback" not in done.stderr, (arguments, done.stderr)
+
+
+def test_results_in_conflict_are_as_good_as_none_and_can_be_renewed(tmp_path):
+    lessons_in_a_package(tmp_path, EXPERIMENT.replace("runs = run()\ntotal = sum([r for r in runs])\n", ""))
+    results = tmp_path / "tiny_sim" / "results" / "one.json"
+    results.parent.mkdir()
+    results.write_text("<<<<<<< ours\n", encoding="utf-8")
+    experiments_command(tmp_path)  # also for an experiment that no line calls
+    assert json.loads(results.read_text(encoding="utf-8"))["run"]["results"] == [3, 6]
+
+
 def test_code_that_an_experiment_imports_is_part_of_its_key(tmp_path):
     from sitegen.fingerprint import fingerprint
 
@@ -143,6 +175,7 @@ def test_code_that_an_experiment_imports_is_part_of_its_key(tmp_path):
             "first": "factor = 2\n\ndef f(x):\n    return x * factor\n\ndef g(x):\n    return x\n",
             "same": "factor = 2  # two\n\ndef f(x):\n    '''Doc.'''\n    return x * factor\n\ndef g(x):\n    return x\n",
             "unrelated": "factor = 2\n\ndef f(x):\n    return x * factor\n\ndef g(x):\n    return -x\n",
+            "item": "table = {1: 2}\ntable[1] = 3\nfactor = 2\n\ndef f(x):\n    return x * factor\n\ndef g(x):\n    return x\n",
             "constant": "factor = 3\n\ndef f(x):\n    return x * factor\n\ndef g(x):\n    return x\n",
         }.items():
             helper.write_text(text)

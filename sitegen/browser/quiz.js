@@ -49,10 +49,11 @@ function agrees(typed, text, shown, tolerance) {
   const printed = shown.textContent.trim(), percent = printed.endsWith("%");
   const digits = /\.(\d+)/.exec(printed)?.[1].length ?? 0;
   const unit = /×10/.test(printed) ? Math.abs(value) * 0.05 : 10 ** -digits / (percent ? 100 : 1);
-  const allowed = !tolerance ? (digits || percent || /×10/.test(printed) ? unit : 0)
+  const rounded = digits || percent || /×10/.test(printed) || number(printed) !== value;
+  const allowed = !tolerance ? (rounded ? unit : 0)
     : tolerance.endsWith("%") ? Math.abs(value) * parseFloat(tolerance) / 100 : parseFloat(tolerance);
   const ways = percent && !/[%％/]/.test(text) ? [typed, typed / 100] : [typed];      // 66.7 means 66.7% there
-  return ways.some(way => Math.abs(way - value) <= allowed * (1 + 1e-9) + 1e-12);
+  return ways.some(way => Math.abs(way - value) <= allowed * (1 + 1e-9) + Math.abs(value) * 1e-12);
 }
 
 // ---- one question
@@ -149,10 +150,12 @@ class QuizItem extends HTMLElement {
     const text = this.field.value.trim(), typed = number(text);
     if (Number.isNaN(typed)) { this.field.setAttribute("aria-invalid", "true"); return this.tell("none", words.quiz_number_unreadable); }
     this.field.removeAttribute("aria-invalid");
-    const place = this.whys.findIndex(why => {
+    const fits = why => {
       const shown = why.querySelector(".quiz-number data[value]");
       return shown && agrees(typed, text, shown, this.dataset.tolerance);
-    });
+    };
+    const right = this.whys.findIndex(why => why.dataset.right === "true" && fits(why));  // before any slip near it
+    const place = right >= 0 ? right : this.whys.findIndex(fits);
     if (place >= 0 && this.whys[place].dataset.right === "true") return this.show([place], text);
     this.missed(text);
     this.putBack();

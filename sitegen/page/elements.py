@@ -6,6 +6,7 @@ texts are strings only: Python writes 1e-05 where JavaScript writes 1e-5, so num
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Any
 
@@ -40,7 +41,11 @@ def check_tree(tree: Any, where: str = "tree") -> None:
     for name, value in attributes.items():
         if not isinstance(value, str):
             raise TreeError(f"{where}: attribute {name} of <{tag}> must be a string, not {value!r}")
-        if name.startswith("on") or (name in ("href", "src") and value.strip().lower().startswith("javascript:")):
+        if not re.fullmatch(r"[a-z][\w:.-]*", name, re.I):
+            raise TreeError(f"{where}: {name!r} is no attribute name")
+        address = re.sub(r"[\x00-\x20]", "", value).lower() if name.lower() in ("href", "src", "xlink:href") else ""
+        foreign = re.match(r"[a-z][a-z0-9+.-]*:", address) and not address.startswith(("http:", "https:", "mailto:"))
+        if name.lower().startswith("on") or foreign:
             raise TreeError(f"{where}: <{tag} {name}=…> would run a script")
     for i, child in enumerate(children):
         check_tree(child, f"{where}[{i}]")

@@ -44,11 +44,36 @@ def parse(text: str) -> ast.Expression:
     return tree
 
 
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPES = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
+
+
 def free_names(node: ast.AST) -> set[str]:
-    """Names that the expression takes from outside, not the variables of its comprehensions."""
-    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    bound = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return names - bound
+    """Names that an expression, function or class takes from outside, scope by scope: in `[x for x in xs] + [x]` both
+    xs and the last x, in a function neither its parameters nor what it assigns."""
+    if isinstance(node, ast.Name):
+        return {node.id} if isinstance(node.ctx, ast.Load) else set()
+    outside, inside, bound = list(ast.iter_child_nodes(node)), [], set()
+    if isinstance(node, _COMPREHENSIONS):
+        outside, inside = [node.generators[0].iter], outside
+        bound = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+    elif isinstance(node, _SCOPES):
+        inside = list(node.body) if isinstance(node.body, list) else [node.body]
+        outside = [part for part in outside if part not in inside]  # decorators, defaults, annotations, bases
+        bound = {name for part in inside for name in _binds(part)}
+        if not isinstance(node, ast.ClassDef):
+            bound |= {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+    return {n for part in outside for n in free_names(part)} | {n for part in inside for n in free_names(part)} - bound
+
+
+def _binds(node: ast.AST) -> set[str]:
+    """Names that a statement binds in the scope it stands in."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return {node.name}
+    if isinstance(node, (*_COMPREHENSIONS, ast.Lambda)):
+        return set()
+    own = {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else set()
+    return own | {name for child in ast.iter_child_nodes(node) for name in _binds(child)}
 
 
 @functools.lru_cache(maxsize=8192)

@@ -66,7 +66,7 @@ def committed(experiment: Experiment) -> list[Any]:
     command = "python -m sitegen experiments"
     try:
         entry = json.loads(experiment.results_file.read_text(encoding="utf-8"))[experiment.name]
-    except (FileNotFoundError, KeyError):
+    except (FileNotFoundError, KeyError, json.JSONDecodeError):
         file = f"{experiment.results_file.parent.name}/{experiment.results_file.name}"
         raise MissingResult(f"{experiment.name} has no result in {file}; run `{command}`") from None
     return entry["results"]

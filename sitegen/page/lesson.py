@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from sitegen.page.experiment import Experiment
 from sitegen.page.lab import Lab
 from sitegen.page.provenance import Provenance, problems
@@ -48,11 +50,17 @@ class Lesson:
 def load(package: str, name: str) -> Lesson:
     """Import `package.name` after checking its rules; arrays it names become read-only."""
     module_name = f"{package}.{name}"
-    spec = importlib.util.find_spec(module_name)
+    try:
+        spec = importlib.util.find_spec(module_name)
+    except Exception as error:  # a package above it that is missing or broken
+        raise LessonError(module_name, [(1, f"{type(error).__name__}: {error}; check `lessons:` in mkdocs.yml")]) from error
     if spec is None or spec.origin is None:
         raise LessonError(module_name, [(1, f"no lesson {module_name}; write {module_name.replace('.', '/')}.py")])
     path = Path(spec.origin)
-    source = path.read_text(encoding="utf-8")
+    try:
+        source = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise LessonError(str(path), [(1, "not UTF-8; save the file as UTF-8")]) from None
     if found := problems(source):
         raise LessonError(str(path), found)
     try:
@@ -64,6 +72,6 @@ def load(package: str, name: str) -> Lesson:
         where = "" if Path(inner.filename) == path else f" (in {Path(inner.filename).name}:{inner.lineno})"
         raise LessonError(str(path), [(line, f"{type(error).__name__}: {error}{where}")]) from error
     for value in vars(module).values():
-        if hasattr(value, "setflags"):
+        if isinstance(value, np.ndarray):
             value.setflags(write=False)
     return Lesson(name, module, path, source, Provenance.of(source))

@@ -158,7 +158,7 @@ def _statements(source: str) -> Iterator[Statement]:
                 yield Statement("import", (name,), frozenset(), text, node.lineno, module)
         elif isinstance(node, ast.FunctionDef):
             marked = any(_decorator_name(d) == "experiment" for d in decorators)
-            yield Statement("function", names, frozenset(function_reads(node)), text, start, "", marked)
+            yield Statement("function", names, frozenset(free_names(node)), text, start, "", marked)
         else:
             value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
             yield Statement("value", names, frozenset(free_names(value) if value else ()), text, start)
@@ -167,23 +167,3 @@ def _statements(source: str) -> Iterator[Statement]:
 def _decorator_name(node: ast.expr) -> str:
     node = node.func if isinstance(node, ast.Call) else node
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-
-
-def function_reads(node: ast.FunctionDef | ast.ClassDef) -> set[str]:
-    """Names a function or class takes from its module: all it reads that it does not bind itself."""
-    loads = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    local: set[str] = set()
-    for inner in ast.walk(node):
-        if isinstance(inner, (ast.FunctionDef, ast.Lambda)):
-            a = inner.args
-            arguments: Iterable[ast.arg | None] = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
-            local |= {argument.arg for argument in arguments if argument is not None}
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-            local.add(inner.id)
-        if inner is not node and isinstance(inner, ast.FunctionDef):
-            local.add(inner.name)
-    # Decorators and defaults are evaluated outside: a parameter of the same name does not hide what they read.
-    outside = [*node.decorator_list]
-    if isinstance(node, ast.FunctionDef):
-        outside += [*node.args.defaults, *[d for d in node.args.kw_defaults if d is not None]]
-    return (loads - local) | {name for part in outside for name in free_names(part)}
