@@ -93,6 +93,8 @@ def test_numbers_that_reach_an_experiment_are_known():
         ("from numpy import *", "one by one"),
         ("def f():\n    global x\n    x = 1", "changes outer names"),
         ("x: int", "without a value"),
+        ("def f(a):\n    a[0] = 1\n    return a", "changes its argument 'a' in place"),
+        ("def f(a):\n    a[0] += 1\n    return a", "changes its argument 'a' in place"),
         ("def f(:", "not valid Python"),
         ("import numpy\nnumpy = 1", "already bound"),
     ],

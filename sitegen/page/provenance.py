@@ -114,9 +114,25 @@ def _broken(node: ast.stmt) -> Iterator[tuple[int, str]]:
         for inner in ast.walk(node):
             if isinstance(inner, (ast.Global, ast.Nonlocal)):
                 yield inner.lineno, "a function that changes outer names; return the value and bind it to a name"
+        yield from _changed_arguments(node)
     elif not isinstance(node, (ast.Import, ast.ImportFrom)) and not _is_docstring(node):
         kind = type(node).__name__
         yield node.lineno, f"{kind} at module level; a lesson holds imports, functions and single assignments only"
+
+
+def _changed_arguments(node: ast.FunctionDef) -> Iterator[tuple[int, str]]:
+    """Item assignments to a parameter: the caller's array would change behind its name."""
+    parameters = {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+    for inner in ast.walk(node):
+        targets: list[ast.expr] = []
+        if isinstance(inner, ast.Assign):
+            targets = inner.targets
+        elif isinstance(inner, ast.AugAssign):
+            targets = [inner.target]
+        for target in targets:
+            base = target.value if isinstance(target, ast.Subscript) else None
+            if isinstance(base, ast.Name) and base.id in parameters:
+                yield inner.lineno, f"changes its argument {base.id!r} in place; copy it first, and return the copy"
 
 
 def _broken_value(value: ast.expr) -> Iterator[tuple[int, str]]:
