@@ -132,7 +132,7 @@ def _changed_arguments(node: ast.FunctionDef) -> Iterator[tuple[int, str]]:
         for target in targets:
             base = target.value if isinstance(target, ast.Subscript) else None
             if isinstance(base, ast.Name) and base.id in parameters:
-                yield inner.lineno, f"changes its argument {base.id!r} in place; copy it first, and return the copy"
+                yield target.lineno, f"changes its argument {base.id!r} in place; copy it first, and return the copy"
 
 
 def _broken_value(value: ast.expr) -> Iterator[tuple[int, str]]:
