@@ -331,7 +331,7 @@ class QuizBlocks(BlockProcessor):
             item.set("data-tolerance", block.tolerance)
         if not number:
             self._options(item, group, kind, name)
-        answer = SubElement(item, "details", {"class": "quiz-answer"})
+        answer = SubElement(item, "details", {"class": "quiz-answer", "data-search-exclude": ""})
         SubElement(answer, "summary").text = self.words["quiz_answer"]
         for place, option in enumerate(group):
             self._why(answer, option, place, number)
@@ -339,7 +339,7 @@ class QuizBlocks(BlockProcessor):
 
     def _options(self, item: Element, group: Sequence[Option], kind: str, name: str) -> None:
         role = "group" if kind == "multiple" else "radiogroup"
-        options = SubElement(item, "div", {"class": "quiz-options", "role": role})
+        options = SubElement(item, "div", {"class": "quiz-options", "role": role, "data-search-exclude": ""})
         for place, option in enumerate(group):
             label = SubElement(options, "label", {"class": "quiz-option"})
             control = "checkbox" if kind == "multiple" else "radio"

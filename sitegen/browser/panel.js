@@ -193,7 +193,7 @@ class Panel {
   full() {
     const value = this.number.getAttribute("value"), was = before.get(this.number);
     return h("p", { class: "num-full" }, h("span", {}, words.number_value), " ", h("code", { "data-value": "" }, value || "—"),
-      was ? h("span", { class: "num-was" }, say(words.number_was, { value: `${was.text}（${was.value}）` })) : null);
+      was && this.number.dataset.changed === "different" ? h("span", { class: "num-was" }, say(words.number_was, { value: `${was.text}（${was.value}）` })) : null);
   }
 
   render() {

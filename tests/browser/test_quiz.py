@@ -203,13 +203,13 @@ def test_a_prediction_hides_the_result_until_the_reader_commits_and_shows_the_ga
     assert result.is_hidden()
     choose(article, "guess", 0)
     assert result.is_visible() and "66.67%" in result.inner_text()
-    assert "你选的是 33%，算出来是 66.7%。" in feedback(article, "guess").inner_text()
+    assert "你选的是「33%」，算出来是「66.7%」。" in feedback(article, "guess").inner_text()
 
 
 def test_a_prediction_may_be_skipped(article):
     item(article, "guess").locator("[data-act=skip]").click()
     assert item(article, "guess").locator(".quiz-result").is_visible()
-    assert "没有猜。算出来是 66.7%" in feedback(article, "guess").inner_text()
+    assert "没有猜。算出来是「66.7%」" in feedback(article, "guess").inner_text()
 
 
 @pytest.mark.parametrize("text", ["66.7%", "66.7", "0.667", "２/３", "66.7％", " 2/3 ", "66.666%"])
@@ -257,7 +257,7 @@ def test_a_usual_slip_is_recognised_and_the_step_stays_open(article):
     assert feedback(article, "work-1").get_attribute("data-feedback") == "right" and item(article, "work-2").is_visible()
     assert article.get_by_text("完了。").is_hidden()
     item(article, "work-2").locator("[data-act=show]").click()
-    assert "答案是 1.41" in feedback(article, "work-2").inner_text() and article.get_by_text("完了。").is_visible()
+    assert "答案是「1.41」" in feedback(article, "work-2").inner_text() and article.get_by_text("完了。").is_visible()
 
 
 def test_a_missed_question_returns_at_the_end_of_the_next_section_until_it_is_right(article):

@@ -83,6 +83,7 @@ def test_typing_a_term_finds_the_article(page, serve, built_site, query):
     page.wait_for_timeout(300)
     links = page.locator(".md-search-result__link").evaluate_all("links => links.slice(0, 8).map(a => a.href)")
     assert any(re.search(r"/(\d\d-|notation)", link) for link in links), links
+    assert any(f"h={quote(query)}" in link for link in links), "the whole term is looked for, its last character too"
 
 
 def test_properdocs_builds_the_same_pages(built_site, tmp_path, root):
