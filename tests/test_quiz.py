@@ -29,7 +29,7 @@ def test_a_question_has_radio_options_and_each_its_own_explanation():
 
 
 def test_without_a_script_the_answer_is_folded():
-    assert re.search(r'<details class="quiz-answer"><summary>答案与解释</summary><div class="quiz-why"', html(SINGLE))
+    assert re.search(r'<details class="quiz-answer"[^>]*><summary>答案与解释</summary><div class="quiz-why"', html(SINGLE))
 
 
 def test_square_brackets_make_a_multiple_choice():
