@@ -304,3 +304,10 @@ def test_the_calculation_to_check_with() -> None:
 
 def test_louder_values_leave_the_weights_alone() -> None:
     close(lesson.louder_output, lesson.value_times * lesson.drink_output)
+
+
+def test_the_slope_by_the_query_shrinks_at_512_and_not_at_64() -> None:
+    """What the page says of ‖∂weights/∂q‖: not dividing costs nothing at the paper's own size, and nearly all at 512."""
+    plain, scaled = lesson.saturated["plain"]["query_slope"], lesson.saturated["scaled"]["query_slope"]
+    assert plain[1] > scaled[1] and plain[2] < scaled[2] / 50
+    assert all(run["plain"]["query_slope"][2] < run["scaled"]["query_slope"][2] / 10 for run in lesson.saturation_runs)

@@ -94,6 +94,23 @@ def test_gradients_half_way_up_are_smallest_in_the_deep_plain_network_in_the_med
     assert middle["plain_56"] < middle["plain_20"] < min(middle["residual_20"], middle["residual_56"])
 
 
+def test_norm_after_the_addition_holds_less_than_a_bare_skip_in_the_median() -> None:
+    """Without training: the row of the table that was added because "skip and norm hold" is true of Pre-LN only."""
+    assert lesson.collapsed["post_norm_block"][24] < lesson.collapsed["skip"][24] < lesson.collapsed["pre_norm_block"][24]
+
+
+def test_one_plain_network_is_stuck_and_it_has_the_largest_gradient_half_way_up() -> None:
+    """So the small median gradient of the deep plain network is no explanation, as the page says."""
+    gradients = [run["plain_56"]["grad_middle"] for run in lesson.network_runs]
+    assert lesson.stuck_seeds == 1 and lesson.network_stuck[int(np.argmax(gradients))]
+
+
+@pytest.mark.parametrize("run", lesson.other_runs)
+def test_the_contrast_goes_away_under_the_conditions_that_the_page_names(run) -> None:
+    assert run["plain_20"] < 0.05 and run["plain_56"] < 0.3
+    assert min(run["residual_56"], run["residual_20_large"], run["residual_56_large"]) > lesson.chance_error
+
+
 # ---- 三 数字越加越大
 
 
